@@ -1,9 +1,4 @@
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -30,64 +25,34 @@ final class WaitroomSessions {
     // Not by our reader of JSON: what else a room tells may be numbers that no pass has.
     private static final Pattern HOLDING = Pattern.compile("\"holding\"\\s*:\\s*true");
 
-    /** A good pass; times are in seconds. */
-    record Pass(String room, String ticketId, String session, long issued, long expires, String text) {
-        /** Tells whether half of the session is over. */
-        boolean isLate(long now) {
-            return 2 * now >= issued + expires;
-        }
-
-        /** Anybody may have been given it while the backend was away: there is nothing to renew or end. */
-        boolean hasSession() {
-            return !session.equals("0");
-        }
-
-        /** Names the session; a pass without one stands for itself. */
-        String key() {
-            return hasSession() ? room + " " + session : text;
-        }
-    }
-
-    private record Reply(int status, byte[] body) {
-        /** Tells whether it is about the request, not from a Waitroom that cannot answer now. */
-        boolean isVerdict() {
-            return status >= 200 && status < 500 && status != 429 && (status < 300 || status >= 400);
-        }
-    }
-
     private record Check(long until, CompletableFuture<Boolean> good) {}
 
     /** {@code fresh} replaces the pass; null if there is none, or none yet. */
-    private record Renewal(long again, Pass fresh) {}
+    private record Renewal(long again, WaitroomPass fresh) {}
 
-    private final URI base;
-    private final HttpClient client;
-    private final Duration deadline;
+    private final WaitroomRemote remote;
     private final List<String> rooms;
     private final BooleanSupplier away;
-    private final BiFunction<String, String, Pass> verify;
-    private final Map<String, Pass> seen = new LinkedHashMap<>();
+    private final BiFunction<String, String, WaitroomPass> verify;
+    private final Map<String, WaitroomPass> seen = new LinkedHashMap<>();
     private final Map<String, Boolean> ended = new LinkedHashMap<>();
     private final Map<String, Boolean> refused = new LinkedHashMap<>();
     private final Map<String, Check> checks = new LinkedHashMap<>();
     private final Map<String, Renewal> renewals = new LinkedHashMap<>();
-    private final Map<String, Pass> owed = new LinkedHashMap<>(); // ends that Waitroom does not know of yet
+    private final Map<String, WaitroomPass> owed = new LinkedHashMap<>(); // ends that Waitroom does not know of yet
     private long tidyAt = now();
     private long watchAt = now();
 
-    WaitroomSessions(URI base, HttpClient client, Duration deadline, List<String> rooms, BooleanSupplier away,
-            BiFunction<String, String, Pass> verify) {
-        this.base = base;
-        this.client = client;
-        this.deadline = deadline;
+    WaitroomSessions(WaitroomRemote remote, List<String> rooms, BooleanSupplier away, BiFunction<String, String, WaitroomPass> verify) {
+        this.remote = remote;
         this.rooms = rooms;
         this.away = away;
         this.verify = verify;
     }
 
     /** Returns the pass in a text, if it is valid for a room now and was not finished here. */
-    Pass read(String room, String text) {
-        Pass pass = verify.apply(room, text);
+    WaitroomPass read(String room, String text) {
+        WaitroomPass pass = verify.apply(room, text);
         if (pass == null) return null;
         synchronized (this) {
             if (ended.containsKey(pass.key())) return null;
@@ -97,7 +62,7 @@ final class WaitroomSessions {
     }
 
     /** Asks whether a session is still valid. Without an answer the last refusal stands; without one, signature and end decide. */
-    boolean goesOn(Pass pass) {
+    boolean goesOn(WaitroomPass pass) {
         Check check;
         boolean mine;
         synchronized (this) {
@@ -115,26 +80,26 @@ final class WaitroomSessions {
         return check.good().join(); // every call has a deadline
     }
 
-    private CompletableFuture<Reply> asked(Pass pass) {
-        if (away.getAsBoolean()) return CompletableFuture.completedFuture(new Reply(0, new byte[0]));
-        return ask("GET", "v1/check?room=" + pass.room(), pass.text(), null, 1);
+    private CompletableFuture<WaitroomRemote.Reply> asked(WaitroomPass pass) {
+        if (away.getAsBoolean()) return CompletableFuture.completedFuture(WaitroomRemote.Reply.NONE);
+        return remote.ask("GET", "v1/check?room=" + pass.room(), pass.text(), null, 1);
     }
 
-    private synchronized boolean judged(Pass pass, Reply reply) {
+    private synchronized boolean judged(WaitroomPass pass, WaitroomRemote.Reply reply) {
         if (reply.isVerdict() && reply.status() == 204) refused.remove(pass.key());
         else if (reply.isVerdict()) put(refused, pass.key(), true);
         return !refused.containsKey(pass.key());
     }
 
     /** Starts to renew a session, unless that was just tried. */
-    void renew(Pass pass) {
+    void renew(WaitroomPass pass) {
         synchronized (this) {
             Renewal known = renewals.get(pass.text());
             if (known != null && now() < known.again()) return;
             put(renewals, pass.text(), new Renewal(now() + RETRY_MS, null));
         }
         // Beside the client's own threads: reading the new pass may fetch its key.
-        ask("POST", "v1/passes/renew", pass.text(), null, 4).thenAcceptAsync(reply -> {
+        remote.ask("POST", "v1/passes/renew", pass.text(), null, 4).thenAcceptAsync(reply -> {
             if (!reply.isVerdict()) return;
             Renewal answered = new Renewal(Long.MAX_VALUE, freshIn(reply, pass));
             synchronized (this) {
@@ -143,11 +108,11 @@ final class WaitroomSessions {
         });
     }
 
-    private Pass freshIn(Reply reply, Pass old) {
+    private WaitroomPass freshIn(WaitroomRemote.Reply reply, WaitroomPass old) {
         try {
-            Object text = reply.status() == 200 ? WaitroomFilter.Json.object(reply.body()).get("pass") : null;
+            Object text = reply.status() == 200 ? WaitroomJson.object(reply.body()).get("pass") : null;
             if (!(text instanceof String given) || given.equals(old.text())) return null;
-            Pass fresh = read(old.room(), given);
+            WaitroomPass fresh = read(old.room(), given);
             return fresh != null && fresh.session().equals(old.session()) ? fresh : null;
         } catch (IllegalArgumentException notJson) {
             return null;
@@ -155,13 +120,13 @@ final class WaitroomSessions {
     }
 
     /** Returns the pass that replaces this one, or null. */
-    synchronized Pass renewed(Pass pass) {
+    synchronized WaitroomPass renewed(WaitroomPass pass) {
         Renewal known = renewals.get(pass.text());
         return known == null ? null : known.fresh();
     }
 
     /** Ends a session: here at once, at Waitroom as soon as it learns of it. */
-    void finish(Pass pass) {
+    void finish(WaitroomPass pass) {
         synchronized (this) {
             put(ended, pass.key(), true);
             put(owed, pass.text(), pass);
@@ -169,8 +134,8 @@ final class WaitroomSessions {
         tellFinished(pass);
     }
 
-    private void tellFinished(Pass pass) {
-        ask("POST", "v1/passes/finish", pass.text(), null, 4).thenAccept(reply -> {
+    private void tellFinished(WaitroomPass pass) {
+        remote.ask("POST", "v1/passes/finish", pass.text(), null, 4).thenAccept(reply -> {
             if (!reply.isVerdict()) return;
             synchronized (this) {
                 owed.remove(pass.text());
@@ -180,7 +145,7 @@ final class WaitroomSessions {
 
     /** Does what is due, about once a second while requests come; nobody waits for it. */
     void tidy() {
-        List<Pass> unsent;
+        List<WaitroomPass> unsent;
         boolean watches;
         synchronized (this) {
             long now = now();
@@ -197,7 +162,7 @@ final class WaitroomSessions {
 
     /** Tells a Waitroom that lost its state which sessions are still valid, so that no place is given twice. */
     private void watch(String room) {
-        ask("GET", "v1/rooms/" + room, null, null, 4).thenAccept(reply -> {
+        remote.ask("GET", "v1/rooms/" + room, null, null, 4).thenAccept(reply -> {
             boolean holds = HOLDING.matcher(new String(reply.body(), StandardCharsets.UTF_8)).find();
             if (reply.status() == 200 && holds) announce(live(room));
         });
@@ -207,7 +172,7 @@ final class WaitroomSessions {
         if (texts.isEmpty()) return;
         int size = Math.min(MOST_AT_ONCE, texts.size());
         String body = "{\"passes\":[\"" + String.join("\",\"", texts.subList(0, size)) + "\"]}";
-        ask("POST", "v1/passes/announce", null, body, 20).thenAccept(reply -> {
+        remote.ask("POST", "v1/passes/announce", null, body, 20).thenAccept(reply -> {
             // If it fails, the next check tries again in some seconds.
             if (reply.isVerdict()) announce(texts.subList(size, texts.size()));
         });
@@ -216,24 +181,12 @@ final class WaitroomSessions {
     /** Returns the newest pass of each session of a room. */
     private synchronized List<String> live(String room) {
         long now = System.currentTimeMillis() / 1000;
-        Map<String, Pass> newest = new HashMap<>();
-        for (Pass pass : seen.values()) {
+        Map<String, WaitroomPass> newest = new HashMap<>();
+        for (WaitroomPass pass : seen.values()) {
             boolean counts = pass.room().equals(room) && pass.hasSession() && pass.expires() > now && !ended.containsKey(pass.key());
             if (counts) newest.merge(pass.session(), pass, (old, other) -> old.expires() < other.expires() ? other : old);
         }
-        return newest.values().stream().map(Pass::text).toList();
-    }
-
-    /** Calls Waitroom; {@code patience} is in deadlines. A call that fails has the status 0. */
-    private CompletableFuture<Reply> ask(String method, String path, String pass, String body, int patience) {
-        var sent = body == null ? HttpRequest.BodyPublishers.noBody() : HttpRequest.BodyPublishers.ofString(body);
-        HttpRequest.Builder request = HttpRequest.newBuilder(base.resolve(path)).timeout(deadline.multipliedBy(patience))
-            .header("Cache-Control", "no-cache").method(method, sent);
-        if (pass != null) request.header("Authorization", "Bearer " + pass);
-        if (body != null) request.header("Content-Type", "application/json");
-        return client.sendAsync(request.build(), HttpResponse.BodyHandlers.ofByteArray())
-            .thenApply(answer -> new Reply(answer.statusCode(), answer.body()))
-            .exceptionally(failed -> new Reply(0, new byte[0]));
+        return newest.values().stream().map(WaitroomPass::text).toList();
     }
 
     /** Remembers an entry; the older half is dropped if there are too many. */

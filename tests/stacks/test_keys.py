@@ -7,7 +7,9 @@ from pathlib import Path
 
 import httpx2
 import jwt
+import pytest
 
+from tests.stacks import tools
 from tests.stacks.tools import ROOM, Stack, let_in
 from tests.support.servers import wait_for
 from tests.support.serving import SECRET, Serving
@@ -15,10 +17,10 @@ from waitroom.credentials import pass_keys
 from waitroom.passes import PassKeys
 
 
-def signed(keys: PassKeys) -> str:
+def signed(keys: PassKeys, issuer: str = "waitroom") -> str:
     """Return a pass as Waitroom would make it."""
     now = int(time.time())
-    return keys.sign(ROOM, "A" * 16, 7, now, now + 600, "waitroom")
+    return keys.sign(ROOM, "A" * 16, 7, now, now + 600, issuer)
 
 
 def publish(served: Serving, algorithm: str) -> tuple[Path, PassKeys]:
@@ -49,6 +51,20 @@ def test_keys_come_and_go(
     for stack in stacks:
         wait_for(lambda: not let_in(stack.ask("/concert", new)), f"{stack.name} to notice")  # noqa: B023
     assert [True] * 3 == [let_in(stack.ask("/concert", old)) for stack in stacks]
+
+
+@pytest.mark.attack
+def test_the_first_pass_is_checked_like_any_other(
+    served: Serving, node_folder: Path, go_folder: Path, java_folder: Path
+) -> None:
+    """A site that just started asks for the keys then, and compares the issuer with theirs."""
+    keys = PassKeys.derive(SECRET)
+    foreign, good = signed(keys, "https://staging.example"), signed(keys)
+    starts = ((tools.node, node_folder), (tools.go, go_folder), (tools.java, java_folder))
+    for start, folder in starts:
+        with start(folder, served.port) as stack:
+            shown = [let_in(stack.ask("/concert", text)) for text in (foreign, good)]
+        assert [False, True] == shown, stack.name
 
 
 def _public(served: Serving) -> set[str]:

@@ -34,11 +34,11 @@ public final class Vectors {
         }
     }
 
-    private static WaitroomSessions.Pass pass(Map<String, Object> given, String room, String pass) {
+    private static WaitroomPass pass(Map<String, Object> given, String room, String pass) {
         try {
             Map<String, Object> jwks = map(given, "jwks");
-            Map<String, PublicKey> keys = WaitroomFilter.Keys.read(jwks);
-            return WaitroomFilter.verify(keys::get, text(jwks, "issuer"), room, pass, (Long) given.get("now_s"));
+            Map<String, PublicKey> keys = WaitroomKeys.read(jwks);
+            return WaitroomPass.verified(keys::get, () -> text(jwks, "issuer"), room, pass, (Long) given.get("now_s"));
         } catch (GeneralSecurityException damaged) {
             throw new IllegalStateException(damaged);
         }
@@ -48,7 +48,7 @@ public final class Vectors {
         List<Map<String, Object>> tables = cases(given, "tables");
         for (Map<String, Object> one : cases(given, "cases")) {
             Map<String, Object> table = tables.get(((Long) one.get("table")).intValue());
-            var paths = new WaitroomFilter.Paths(strings(map(table, "rules")), list(table, "bypass_paths"));
+            var paths = new WaitroomPaths(strings(map(table, "rules")), list(table, "bypass_paths"));
             String room;
             try {
                 var place = paths.of(text(one, "path"));
@@ -62,16 +62,16 @@ public final class Vectors {
 
     private static void returns(Map<String, Object> given) {
         for (Map<String, Object> one : cases(given, "cases")) {
-            String back = WaitroomFilter.Returns.to(text(given, "site"), text(one, "path"), text(one, "query"));
+            String back = WaitroomReturns.to(text(given, "site"), text(one, "path"), text(one, "query"));
             expect(text(one, "path"), text(one, "return"), back);
-            String page = WaitroomFilter.Returns.page(text(given, "public_url"), text(given, "room"), text(one, "return"));
+            String page = WaitroomReturns.page(text(given, "public_url"), text(given, "room"), text(one, "return"));
             expect(text(one, "path"), text(one, "page"), page);
         }
         WaitroomFilter gate = new WaitroomFilter("http://10.0.0.7:8080", text(given, "public_url"), text(given, "site"),
             Map.of("/concert", "concert"), false);
         for (Map<String, Object> one : cases(given, "codes")) {
             var facts = new WaitroomFilter.Facts("GET", "/concert", text(one, "query"), name -> List.of());
-            var decision = gate.judge(facts, (room, text) -> null, 0);
+            var decision = gate.plan.judge(facts, (room, text) -> null, 0);
             expect(text(one, "query"), text(one, "code"), decision.code() == null ? "" : decision.code());
             if (decision.code() != null) expect(text(one, "query"), text(one, "clean"), decision.url());
         }
@@ -81,18 +81,18 @@ public final class Vectors {
         for (Map<String, Object> one : cases(given, "keys")) {
             boolean good = true;
             try {
-                new WaitroomFilter.ClaimKey(text(one, "key"));
+                new WaitroomClaimKey(text(one, "key"));
             } catch (IllegalArgumentException refused) {
                 good = false;
             }
             expect(text(one, "key"), one.get("good"), good);
         }
         for (Map<String, Object> one : cases(given, "cases")) {
-            var key = new WaitroomFilter.ClaimKey(text(one, "key"));
+            var key = new WaitroomClaimKey(text(one, "key"));
             expect(text(one, "user"), text(one, "account"), key.account(text(one, "room"), text(one, "user")));
         }
         for (Map<String, Object> one : cases(given, "claims")) {
-            var key = new WaitroomFilter.ClaimKey(text(one, "key"));
+            var key = new WaitroomClaimKey(text(one, "key"));
             byte[] nonce = Base64.getUrlDecoder().decode(text(one, "nonce"));
             String claim = key.claim(text(one, "room"), text(one, "account"), (Long) given.get("now_s"), nonce);
             expect(text(one, "room"), text(one, "claim"), claim);
@@ -112,13 +112,13 @@ public final class Vectors {
             var facts = new WaitroomFilter.Facts(text(request, "method"), text(request, "path"), text(request, "query"),
                 name -> headers.containsKey(name.toLowerCase()) ? List.of(headers.get(name.toLowerCase())) : null,
                 text(one, "user"));
-            var decision = gate.judge(facts, (room, text) -> pass(given, room, text), (Long) given.get("now_s"));
+            var decision = gate.plan.judge(facts, (room, text) -> pass(given, room, text), (Long) given.get("now_s"));
             expect(text(one, "name"), map(one, "expect"), told(decision, facts));
         }
     }
 
     /** A decision as the vectors write it. */
-    private static Map<String, Object> told(WaitroomFilter.Decision decision, WaitroomFilter.Facts facts) {
+    private static Map<String, Object> told(WaitroomPlan.Decision decision, WaitroomFilter.Facts facts) {
         boolean program = facts.isProgram();
         return switch (decision.what()) {
             case "refuse" -> Map.of("do", "refuse", "status", 400L);
@@ -140,7 +140,7 @@ public final class Vectors {
     }
 
     private static Map<String, Object> read(Path folder, String name) throws IOException {
-        return WaitroomFilter.Json.object(Files.readAllBytes(folder.resolve(name + ".json")));
+        return WaitroomJson.object(Files.readAllBytes(folder.resolve(name + ".json")));
     }
 
     private static String text(Map<String, Object> given, String name) {
