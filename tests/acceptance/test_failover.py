@@ -61,7 +61,7 @@ async def test_a_failover_loses_nobody(tmp_path: Path) -> None:
             lambda: b"num-slaves\r\n$1\r\n1" in sentinel.command("SENTINEL", "MASTER", "room"),
             "a sentinel that knows the replica",
         )
-        crowd = Crowd(server, server.new_room(mode="paused", recover_s=0))
+        crowd = Crowd(server, server.new_room(mode="paused", recover_s=0, presence_s=None))
         coming = [asyncio.create_task(crowd.come()) for _ in range(4)]
         try:
             await _until(crowd, PEOPLE)

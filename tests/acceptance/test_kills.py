@@ -92,7 +92,7 @@ async def _judge(engine: Engine, log: Log, folder: Path) -> tuple[int, int]:
 
 async def _ready(client: Any, running: list[BaseProcess], workers: int) -> None:
     """Wait until the newest worker is working."""
-    for _ in range(3_000):
+    for _ in range(12_000):
         assert running[-1].is_alive(), f"a worker ended with {running[-1].exitcode}"
         if int(await client.get(READY)) >= workers:
             return

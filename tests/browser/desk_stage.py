@@ -10,6 +10,7 @@ import httpx2
 from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
 from playwright.async_api import Page, expect
 
+from tests.support.clock import noon_zone
 from tests.support.serving import ADMIN
 
 TABLET = {"width": 1024, "height": 768}
@@ -74,6 +75,7 @@ async def open_diner(base: str, **fields: Any) -> Diner:
         "title": "Han River Noodles",
         "types": TYPES,
         "joins_per_hour": None,
+        "time_zone": noon_zone(),
         **fields,
     }
     (await http.post("/v1/stores", json=body)).raise_for_status()
@@ -87,6 +89,7 @@ async def sign_in(page: Page, diner: Diner) -> None:
     await page.fill("#key", diner.key)
     await page.locator("form.join button").click()
     await expect(page).to_have_url(f"{diner.page}/host")
+    await page.wait_for_load_state()  # before that its script takes no keys
 
 
 async def serious(page: Page) -> list[str]:

@@ -14,7 +14,7 @@ from axe_playwright_python.async_playwright import Axe  # type: ignore[import-un
 from playwright.async_api import Browser, BrowserContext, Page, expect
 from playwright.async_api import TimeoutError as TooLate
 
-from tests.browser.stage import PHONE, Stage, picture
+from tests.browser.stage import PHONE, SOON_MS, Stage, picture
 from tests.examples.serving import concert
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.sample(0)]
@@ -35,6 +35,7 @@ class Hall:
         """Open the site as a new person."""
         given: dict[str, Any] = {"viewport": PHONE, "locale": "en-GB", "reduced_motion": "reduce"}
         self._contexts.append(await self._browser.new_context(**(given | context)))
+        self._contexts[-1].set_default_timeout(SOON_MS)
         page = await self._contexts[-1].new_page()
         page.on("pageerror", lambda error: self.faults.append(str(error)))
         page.on("console", self._said)

@@ -29,6 +29,7 @@ async def signed_in(stage: Stage, open_page: Open, **context: object) -> Page:
     await page.fill("#key", ADMIN_KEY)
     await page.locator("form[method=post] button.main").click()
     await expect(page).to_have_url(f"{stage.base}/admin")
+    await page.wait_for_load_state()  # before that its script does nothing
     return page
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from tests.browser.conftest import Open
 from tests.browser.stage import SOON_MS, Stage, heading
@@ -89,6 +90,14 @@ async def test_it_ends_by_itself(stage: Stage, open_page: Open, streams: bool) -
     room, page = await in_line(stage, open_page, streams=streams)
     lucky = await open_page("about:blank")
     other = await stage.room(enter_within_s=300)
+    over = asyncio.Event()  # the page would go in by itself before we see that it was called
+
+    async def enter(route: Route) -> None:
+        await over.wait()
+        await route.continue_()
+
+    await lucky.add_init_script("delete AbortSignal.timeout")  # the end may take long
+    await lucky.route("**/tickets/me/enter", enter)
     await lucky.goto(stage.page_of(other))
     await expect(lucky.locator("[data-x=ahead]")).to_have_text("0")
     await stage.admit(other, 1)
@@ -100,6 +109,10 @@ async def test_it_ends_by_itself(stage: Stage, open_page: Open, streams: bool) -
     await expect(page.locator("[data-x=ended_text]")).to_contain_text("sold out or over")
     await expect(page.locator("[data-x=ended_link]")).to_be_hidden()
     await expect(page.locator("[data-x=ended_picture]")).to_be_hidden()
+    async with asyncio.timeout(SOON_MS / 1000):
+        while (await stage.view(other))["mode"] != "ended":  # noqa: ASYNC110 - it tells no other way
+            await asyncio.sleep(0.1)
+    over.set()
     await expect(lucky.get_by_role("heading", name="You are inside")).to_be_visible()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -160,13 +161,15 @@ async def test_without_streams_it_polls(stage: Stage, open_page: Open) -> None:
     page.on("request", lambda request: asked.append(request.url))
     await app_at(page, f"{stage.base}/app")
     await page.evaluate(f"window.place = new Waitroom('{room}'); place.join()")
+    began = time.monotonic()
     await page.evaluate("listen(place)")
     await heard(page, "ticket", "waiting", 2)
     await heard(page, "room", "manual")
     await stage.admit(room, 2)
     await heard(page, "ticket", "called")
     polls = [url for url in asked if url.endswith("/tickets/me")]
-    assert len(polls) <= 10, "each 3 s in front"
+    # A slow machine gives it time for more.
+    assert len(polls) <= max(10, (time.monotonic() - began) / 2), "each 3 s in front"
 
 
 async def test_a_hidden_tab(stage: Stage, open_page: Open) -> None:
@@ -183,7 +186,8 @@ async def test_a_hidden_tab(stage: Stage, open_page: Open) -> None:
     )
     await page.evaluate(f"window.away = true; window.place = new Waitroom('{room}'); place.join()")
     await page.evaluate(
-        "place.follow({ hiddenMs: 40_000, ticket: (view) => heard.push(['ticket', view.state]) })"
+        # Far more than the time below: that of a slow machine passes too.
+        "place.follow({ hiddenMs: 300_000, ticket: (view) => heard.push(['ticket', view.state]) })"
     )
     await heard(page, "ticket", "waiting")
     asked.clear()
@@ -425,6 +429,8 @@ async def test_the_way_back_outlives_the_line(stage: Stage, open_page: Open) -> 
     await page.get_by_text("Leave the line", exact=True).click()
     await page.get_by_role("button", name="Yes, leave the line").click()
     await page.get_by_role("button", name="Join the line again").click()
+    # The page loads anew when the answer is there, with a chooser that is folded.
+    await expect(page.locator("[data-face=waiting]")).to_be_visible()
     await page.locator("footer summary").click()
     await page.get_by_role("link", name="한국어").click()
     await expect(page.locator("[data-x=ahead]")).to_have_text("0")

@@ -49,7 +49,7 @@ def process(*words: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[s
     """Run `python -m waitroom.cli` as a shell would."""
     command = [sys.executable, "-m", "waitroom.cli", *words]
     return subprocess.run(
-        command, cwd=cwd, env=environment(**env), capture_output=True, text=True, timeout=30
+        command, cwd=cwd, env=environment(**env), capture_output=True, text=True, timeout=120
     )
 
 
@@ -218,7 +218,7 @@ def interrupted(server: Server, tmp_path: Path, words: list[str], ready: str) ->
         try:
             wait_for(lambda: ready in (tmp_path / "out").read_text(), f"{ready!r} on the screen")
             running.send_signal(signal.SIGINT)
-            code = running.wait(10)
+            code = running.wait(60)
         finally:
             running.kill()
     return code, (tmp_path / "out").read_text()

@@ -42,7 +42,7 @@ def sync_client(served: Serving) -> Iterator[SyncClient]:
 @pytest.fixture
 async def operator(served: Serving) -> AsyncIterator[httpx2.AsyncClient]:
     """Return somebody with the admin key."""
-    async with httpx2.AsyncClient(base_url=served.base, headers=ADMIN, timeout=10) as connection:
+    async with httpx2.AsyncClient(base_url=served.base, headers=ADMIN, timeout=60) as connection:
         yield connection
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.acceptance.tools import load_scripts
 from tests.engine.test_batcher import calls
 from tests.support.clock import Clock, crowd, open_engine
 from tests.support.servers import Server
@@ -139,6 +140,8 @@ async def test_many_at_once(server: Server, clock: Clock, room: str) -> None:
     async with open_engine(server.url, clock) as engine:
         await engine.create(room, Policy())
         sessions = [await enter(engine, room) for _ in range(10)]
+        # A script that the server does not know yet is sent twice.
+        await load_scripts(engine.backend.client, engine.backend.facts.scripts_take_flags)
         before = await calls(server)
         asked = [(n, *sessions[n % 10]) for n in range(1_000)]
         answers = await asyncio.gather(

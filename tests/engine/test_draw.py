@@ -271,7 +271,8 @@ async def test_lists_hide_the_draw(
     assert sorted(ticket.id for ticket in page) == [ticket.id for ticket in page]
     lots = {ticket_id: lot for lot, ticket_id in enumerate(drawn)}
     rises = sum(lots[a] < lots[b] for a, b in pairwise(ids))
-    assert people / 4 < rises < people * 3 / 4, "the list follows the draw"
+    # Of 30 in random order 14.5 rise on average, with a deviation of 1.6: this is five of them.
+    assert people / 5 < rises < people * 4 / 5, "the list follows the draw"
 
 
 @pytest.mark.attack

@@ -111,8 +111,11 @@ async def test_one_pipeline_for_many(engine: Engine, room: str) -> None:
     assert [["ZRANK"] * 15 + ["ZCARD", "HGET"] * 5] == counting.sent
 
 
-async def test_facts_are_kept_for_a_moment(engine: Engine, room: str) -> None:
+async def test_facts_are_kept_for_a_moment(
+    engine: Engine, room: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Length and turnover are not read again at once; positions always are."""
+    monkeypatch.setattr(lines, "FACTS_S", 60.0)  # longer than a machine stalls
     first, second, _ = await line(engine, room)
     await engine.spot(room, first)
     engine._runner.client = counting = Counting(engine.backend.client)

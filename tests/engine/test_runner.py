@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from waitroom.engine.crowd import SINGLES_AT_ONCE
 from waitroom.engine.runner import RETRY_AFTER_S
 from waitroom.engine.scripts import Verb
 from waitroom.errors import BackendUnavailable, Slow, UnknownRoom
-from waitroom.models import Mode, Policy, State
+from waitroom.models import Mode, Policy, State, Stats
 from waitroom.tickets import KeyRing
 
 TIMEOUT_S = 0.25
@@ -50,6 +50,26 @@ async def connected(url: str, **options: Any) -> AsyncIterator[Engine]:
         yield engine
 
 
+async def under_way() -> None:
+    """Let calls get under way: many turns of the loop, not a time that may pass in one of them."""
+    for _ in range(10):
+        await asyncio.sleep(0.005)
+
+
+async def make(server: Server, room: str) -> None:
+    """Make a room, with more patience than the engine under test has."""
+    async with connected(server.url) as engine:
+        await engine.create(room, Policy())
+
+
+async def until_answered(engine: Engine, room: str) -> Stats:
+    """Return the first answer: an engine without patience may fail on a machine that stalls."""
+    async with asyncio.timeout(60):
+        while True:
+            with suppress(BackendUnavailable):
+                return await engine.stats(room)
+
+
 async def _fails_after(engine: Engine, room: str) -> float:
     began = time.monotonic()
     with pytest.raises(BackendUnavailable):
@@ -59,19 +79,20 @@ async def _fails_after(engine: Engine, room: str) -> float:
 
 async def test_a_hung_server_fails_in_time(own: Server, room: str) -> None:
     """With a patience of one timeout a call is tried once, on new connections and on old ones."""
+    await make(own, room)
     async with connected(own.url, timeout_s=TIMEOUT_S, patience_s=TIMEOUT_S) as engine:
-        await engine.create(room, Policy())
+        await until_answered(engine, room)
         with hung(own):
             took = [await _fails_after(engine, room) for _ in range(3)]
         # A second attempt would take twice as long every time; a stalling machine stalls only once.
         assert TIMEOUT_S * 0.9 <= min(took) < 2 * TIMEOUT_S
-        assert 0 == (await engine.stats(room)).waiting
+        assert 0 == (await until_answered(engine, room)).waiting
 
 
 async def test_without_patience(own: Server, room: str) -> None:
     """Without a patience setting a call is tried four times."""
+    await make(own, room)
     async with connected(own.url, timeout_s=TIMEOUT_S) as engine:
-        await engine.create(room, Policy())
         with hung(own):
             took = await _fails_after(engine, room)
         assert 4 * TIMEOUT_S + sum(RETRY_AFTER_S) <= took
@@ -81,7 +102,7 @@ async def test_a_lost_connection_is_still_tried_again(own: Server, room: str) ->
     """A reset arrives at once, so there is time for one or two more attempts."""
     async with (
         fault_proxy(own) as proxy,
-        connected(proxy.url, timeout_s=TIMEOUT_S, patience_s=TIMEOUT_S) as engine,
+        connected(proxy.url, timeout_s=30, patience_s=30) as engine,
     ):
         await engine.create(room, Policy())
         for _ in range(5):
@@ -92,8 +113,8 @@ async def test_a_lost_connection_is_still_tried_again(own: Server, room: str) ->
 
 async def test_nobody_listens(own: Server, room: str) -> None:
     """Attempts end with the patience: only those at 10 and 50 ms still start."""
+    await make(own, room)
     async with connected(own.url, timeout_s=TIMEOUT_S, patience_s=TIMEOUT_S) as engine:
-        await engine.create(room, Policy())
         own.kill()
         took = [await _fails_after(engine, room) for _ in range(3)]
         assert sum(RETRY_AFTER_S[:2]) <= min(took) < TIMEOUT_S
@@ -113,6 +134,7 @@ async def test_patience_outlasts_a_restart(own: Server, room: str) -> None:
 
 async def test_the_first_connection_may_take_longer(own: Server, room: str) -> None:
     """A server that is slow at our start is waited for, two seconds unless told otherwise."""
+    await make(own, room)
     with hung(own), pytest.raises(BackendUnavailable, match="in time"):
         await Engine.connect(
             own.url, Path("/nowhere"), KeyRing([SECRET]), timeout_s=0.1, connect_timeout_s=0.2
@@ -120,9 +142,9 @@ async def test_the_first_connection_may_take_longer(own: Server, room: str) -> N
     os.kill(own.pid, signal.SIGSTOP)
     asyncio.get_running_loop().call_later(0.5, os.kill, own.pid, signal.SIGCONT)
     async with connected(own.url, timeout_s=TIMEOUT_S, patience_s=TIMEOUT_S) as engine:
-        await engine.create(room, Policy())
         with hung(own):
-            assert await _fails_after(engine, room) < 2 * TIMEOUT_S
+            took = [await _fails_after(engine, room) for _ in range(3)]
+        assert min(took) < 2 * TIMEOUT_S
 
 
 async def test_waiters_can_be_failed_now(own: Server, room: str) -> None:
@@ -141,7 +163,7 @@ async def test_waiters_can_be_failed_now(own: Server, room: str) -> None:
                     engine.leave(room, person.ticket),
                 )
             ]
-            await asyncio.sleep(0.05)
+            await under_way()
             engine.fail_waiting(Slow(), longer_than_s=60)
             engine.fail_waiting(Slow(), concerns=lambda name: name != room)
             assert not any(call.done() for call in waiting), "too early, or another room"
@@ -187,7 +209,7 @@ async def test_who_is_told_may_ask_again_at_once(own: Server, room: str, told: s
             waiters = [AsksAgain(engine, new.room, new.ticket) for _ in views]
             for waiter, view in zip(waiters, views, strict=True):
                 assert engine.poll_for(waiter, view.room, view.ticket)
-            await asyncio.sleep(0.05)
+            await under_way()
             if told == "failed":
                 engine.fail_waiting(Slow())
             else:
@@ -210,7 +232,7 @@ async def test_told_again(own: Server, room: str) -> None:
                 asyncio.ensure_future(engine.poll(room, view.ticket))
                 for view in (first, second, third, fourth)
             ]
-            await asyncio.sleep(0.05)
+            await under_way()
             assert 0 == engine.repeat_told(60, lambda *_: 60.0), "nobody waits so long"
             assert 0 == engine.repeat_told(0.0, lambda *_: -1.0), "too long ago"
             assert 2 == engine.repeat_told(0.0, lambda *_: 60.0)

@@ -53,7 +53,7 @@ def port(request: pytest.FixtureRequest, waitroom: Serving) -> Iterator[int]:
         bypass_headers={"x-health": "a secret of the health check"},
         finish=["POST /concert/order"],
         renew=False,
-        deadline_s=2,
+        deadline_s=5,
     )
     with site(request.param, options) as port:
         yield port

@@ -57,7 +57,7 @@ def test_gates_announce_the_sessions_they_see(
     assert CAPACITY == len(passes)
 
     with (
-        site("wsgi", Options(fragile.base, {"/concert": ROOM}, deadline_s=2)) as port,
+        site("wsgi", Options(fragile.base, {"/concert": ROOM}, deadline_s=5)) as port,
         fragile.operator() as operator,
     ):
 

@@ -108,10 +108,10 @@ def test_silence_is_down_after_several_probes(held: Held) -> None:
     remote = Remote(held.base, 0.2, 0.5)
     assert NoAnswer.SLOW is remote.ask("GET", "/", newcomer=True).future.result(LONG_S)
     wait_for(lambda: remote.health.state is State.DOWN, "an outage")
-    assert FEWEST_PROBES <= held.probed
-    asked = held.asked
+    # The server counts on its own threads, which may be late.
+    wait_for(lambda: held.probed >= FEWEST_PROBES and held.asked == 1, "its count")
     assert NoAnswer.DOWN is ask(remote)
-    assert asked == held.asked
+    assert 1 == held.asked
     held.is_well.set()
     wait_for(lambda: remote.health.state is State.UP, "its return")
     remote.close()
@@ -212,7 +212,9 @@ def test_nonsense_is_no_answer(text: bytes, why: NoAnswer) -> None:
         thread = threading.Thread(target=answer, daemon=True)
         thread.start()
         remote = Remote(f"http://{HOST}:{listener.getsockname()[1]}", 0.5, LONG_S)
-        assert why is ask(remote)
+        # As long as it takes: an answer that is late would be slow in any case.
+        call = remote.ask("GET", JWKS, deadline_s=LONG_S)
+        assert why is call.future.result(LONG_S)
         thread.join(5)
         remote.close()
 

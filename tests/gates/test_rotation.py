@@ -31,7 +31,7 @@ def test_a_removed_key_is_refused_and_a_new_one_taken(framework: str, tmp_path: 
     )
     with serving(tmp_path, pass_keys=folder) as waitroom:
         waitroom.new_room("concert", capacity=9, session_s=600)
-        options = Options(waitroom.base, {"/concert": "concert"}, deadline_s=2)
+        options = Options(waitroom.base, {"/concert": "concert"}, deadline_s=5)
         with site(framework, options) as port:
 
             def status(token: str) -> int:

@@ -17,7 +17,7 @@ LIMITS = Limits(capacity=2, max_entries=1_000, per_s=10)
 
 
 async def loaded(
-    stub: Stub, limits: Limits = LIMITS, *, longest_s: float = 30, **changes: float
+    stub: Stub, limits: Limits = LIMITS, *, longest_s: float = 120, **changes: float
 ) -> Outcome:
     """Send thirty people to a stub."""
     async with served(stub) as target:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.support.clock import Clock, crowd
@@ -22,6 +24,12 @@ def where(findings: finding.Findings) -> list[tuple[str, str, State, Reason | No
     ]
 
 
+def within(findings: finding.Findings, *rooms: str) -> finding.Findings:
+    """Return the matches in some rooms: somebody in a room of another test may share a code."""
+    sightings = tuple(one for one in findings.sightings if one.person.room in rooms)
+    return replace(findings, sightings=sightings)
+
+
 @pytest.mark.parametrize("how", ["id", "ticket", "code", "typed code", "account"])
 async def test_by_what_they_can_say(engine: Engine, room: str, how: str) -> None:
     """In any room, and nobody else with them."""
@@ -38,7 +46,7 @@ async def test_by_what_they_can_say(engine: Engine, room: str, how: str) -> None
         "typed code": code_of(person.id).replace("-", "").lower(),
         "account": account,
     }
-    findings = await finding.find(engine, words[how])
+    findings = within(await finding.find(engine, words[how]), room, other)
     assert [(other, person.id, State.WAITING, None)] == where(findings)
     (sighting,) = findings.sightings
     assert (21, False) == (sighting.person.position, findings.full)

@@ -177,9 +177,10 @@ def test_find_and_remove_by_age(site: Site) -> None:
     """001-10: an operator finds and removes people who came within a time span."""
     room = site.make("manual")
     old = site.join(room)
-    time.sleep(1.2)
+    time.sleep(3.2)
     new = site.join(room)
-    assert 1 == site.operate(room, "kick", older_than_s=1)["kicked"]
+    # The newcomer is that old only if the machine stalls for three seconds.
+    assert 1 == site.operate(room, "kick", older_than_s=3)["kicked"]
     assert (410, 200) == (site.status(old).status_code, site.status(new).status_code)
 
 
@@ -228,9 +229,13 @@ def test_poll_period_grows(site: Site) -> None:
     room = site.make("per-minute", max_entries=60, batch=6, capacity=1, presence_s=150)
     site.join(room, enter=True)
     views = [site.join(room) for _ in range(200)]
-    front, back = (site.status(views[n]).json()["poll_after_ms"] for n in (0, -1))
-    assert 2_700 <= front <= 3_600
-    assert 1.5 * front < back <= 30_000
+
+    def pause_ms(view: dict[str, Any]) -> int:
+        return int(site.status(view).json()["poll_after_ms"])
+
+    # A server that stalls asks everybody for longer pauses, until a moment later.
+    wait_for(lambda: 2_700 <= pause_ms(views[0]) <= 3_600, "a pause of three seconds")
+    assert 1.5 * 3_300 < pause_ms(views[-1]) <= 30_000
 
 
 @pytest.mark.seed("004-08")

@@ -25,7 +25,14 @@ def under_uvicorn(valkey: Backend, tmp_path: Path) -> Iterator[str]:
     """Run the app under uvicorn."""
     port = free_port()
     settings = Settings(
-        redis_url=valkey.url, data_dir=tmp_path, secret=SECRET, admin_key=ADMIN_KEY, port=port
+        redis_url=valkey.url,
+        data_dir=tmp_path,
+        secret=SECRET,
+        admin_key=ADMIN_KEY,
+        port=port,
+        poll_within_s=30,
+        answer_within_s=30,
+        away_after_s=30,
     )
     config = uvicorn.Config(create(settings), port=port, log_level="error", lifespan="on")
     server = uvicorn.Server(config)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import os
 import secrets
 import signal
@@ -38,11 +39,20 @@ _FIRST_PORT, _PORTS = 11_000, 10_000
 """Below the range that the system gives to clients: one of thousands of them might take the port
 before the server does. A Cluster node also needs the port 10,000 higher, which is below it too."""
 
+_STEPS = itertools.count(secrets.randbelow(_PORTS))
+
 
 def free_port() -> int:
-    """Return a loopback port that nobody listens on."""
+    """Return a loopback port that nobody listens on.
+
+    A server takes a second to listen. So each worker has ports of its own, one after another: of
+    hundreds of servers in a run, two would now and then draw the same port in that second.
+    """
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % workers
+    share = _PORTS // workers
     while True:
-        port = _FIRST_PORT + secrets.randbelow(_PORTS)
+        port = _FIRST_PORT + worker * share + next(_STEPS) % share
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind((HOST, port))
             return port

@@ -104,7 +104,7 @@ def long(server: Serving, cli: Cli) -> Iterator[subprocess.Popen[str]]:
 def waiting(server: Serving, room: str) -> int:
     """Return how many wait, according to the server."""
     url = f"{server.base}/v1/rooms/{room}"
-    with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310
+    with urllib.request.urlopen(url, timeout=60) as answer:  # noqa: S310
         return int(json.load(answer)["waiting"])
 
 
@@ -113,7 +113,7 @@ def test_ctrl_c_ends_it_with_a_report(long: subprocess.Popen[str]) -> None:
     parts = children(long.pid)
     assert 2 == len(parts)
     long.send_signal(signal.SIGINT)
-    out, err = long.communicate(timeout=20)
+    out, err = long.communicate(timeout=120)
     report = json.loads(out)
     assert (0, "", True) == (long.returncode, err, report["interrupted"])
     assert 50 == sum(report["ended"].values())
@@ -160,8 +160,9 @@ def test_rooms_and_keys_that_are_not_there(cli: Cli, server: Serving) -> None:
 
 def test_the_limit_of_joins_is_explained(cli: Cli, tmp_path: Path) -> None:
     """A server that limits joins per address is not at fault, and the report says what to do."""
-    with serving(tmp_path, joins_per_minute=60) as strict:
-        words = ("--key", ADMIN_KEY, "--make", "slots", "--people", 65, "--for", "8s", *QUICK)
+    # On a busy machine they come within seconds, in which few more are allowed.
+    with serving(tmp_path, joins_per_minute=30) as strict:
+        words = ("--key", ADMIN_KEY, "--make", "slots", "--people", 45, "--for", "8s", *QUICK)
         text = cli.text("load", strict.base, *words)
     assert "set its `joins_per_minute` to 0" in text
     assert "too_many_requests" in text

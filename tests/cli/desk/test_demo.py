@@ -31,7 +31,7 @@ def word(demo: Demo, pattern: str) -> str:
 def line_of(demo: Demo) -> dict[str, Any]:
     """Return what the host's console shows."""
     headers = {"authorization": f"Bearer {word(demo, 'wrh_[A-Za-z0-9_-]+')}"}
-    answer = httpx2.get(f"{demo.base}/v1/stores/han-river/line", headers=headers, timeout=20)
+    answer = httpx2.get(f"{demo.base}/v1/stores/han-river/line", headers=headers, timeout=60)
     line: dict[str, Any] = answer.raise_for_status().json()
     return line
 
@@ -43,7 +43,7 @@ def test_it_says_where_to_look(demo: Demo) -> None:
     desk = f"{demo.base}/desk/han-river"
     for url in (desk, place, f"{desk}/host", f"{desk}/poster", f"{demo.base}/docs"):
         assert url in output
-        assert 200 == httpx2.get(url, follow_redirects=True, timeout=20).status_code, url
+        assert 200 == httpx2.get(url, follow_redirects=True, timeout=60).status_code, url
 
 
 def test_there_is_an_evening(demo: Demo) -> None:

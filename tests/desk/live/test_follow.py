@@ -22,15 +22,25 @@ from waitroom.tickets import KeyRing
 class HangingRecord(Record):
     """A record whose reads for the live line take a connection and never end."""
 
+    hanging = 0
+
     async def turnover(self, *_: str) -> Turnover:
         """Hang for callers that follow a seating."""
         async with self.database.look():
+            self.hanging += 1
             return await asyncio.Future()
 
     async def live(self, *_: str) -> tuple[Party, ...]:
         """Hang for callers that repair a line."""
         async with self.database.look():
+            self.hanging += 1
             return await asyncio.Future()
+
+    async def until_hanging(self, reads: int) -> None:
+        """Wait until so many reads hang: on a busy machine a caller gives up before that."""
+        async with asyncio.timeout(60):
+            while self.hanging < reads:  # noqa: ASYNC110 - callers wait for an event that never is
+                await asyncio.sleep(0.01)
 
 
 @pytest.fixture
@@ -58,6 +68,8 @@ async def test_closing_ends_what_follows(desk: Desk, database: Database) -> None
     """
     party = await join(desk, await new_store(desk))
     await do(desk, party, Action.SEAT)
+    assert isinstance(desk.record, HangingRecord)
+    await desk.record.until_hanging(2)
     assert 2 == open_connections(database)
     await desk.aclose()
     assert 0 == open_connections(database)
@@ -66,9 +78,12 @@ async def test_closing_ends_what_follows(desk: Desk, database: Database) -> None
 async def test_closing_ends_repairs(desk: Desk, database: Database) -> None:
     """A repair outlives the guest who asked for it, but not the desk."""
     store = await new_store(desk)
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.5):
-            await desk.repairs.line(store.id, DINE)
+    asked = asyncio.create_task(desk.repairs.line(store.id, DINE))
+    assert isinstance(desk.record, HangingRecord)
+    await desk.record.until_hanging(1)
+    asked.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asked
     assert 1 == open_connections(database)
     await desk.aclose()
     assert 0 == open_connections(database)

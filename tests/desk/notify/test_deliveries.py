@@ -105,7 +105,8 @@ async def test_a_receiver_without_an_answer(desk: Desk, database: Database, room
         await desk.call_next(store.id, LINE, by="host")
         await receiver.until(2)
         (row,) = await settled(database, 1)
-    assert ("sent", 2) == (row.state, row.tries)
+    # A busy machine may be too late for a second answer as well.
+    assert ("sent", True) == (row.state, row.tries >= 2)
 
 
 @on_sqlite
@@ -212,5 +213,6 @@ async def test_nothing_secret_is_logged(
         record.getMessage() for record in caplog.records if record.name.startswith("waitroom.desk")
     ]
     assert f"the webhook of store {store.id} failed: answered 500" in ours
+    logged = caplog.text.replace(store.id, "")  # a random name, which may have these digits
     for secret in (PHONE[-4:], SECRET, "hush-hush", "Sora"):
-        assert secret not in caplog.text
+        assert secret not in logged

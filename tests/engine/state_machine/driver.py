@@ -62,7 +62,7 @@ class Driver(RuleBasedStateMachine):
         super().__init__()
         self.clock = Clock()
         self.loop = asyncio.new_event_loop()
-        self.backend = self.run(connect(self.url, Path("/nowhere"), 5.0))
+        self.backend = self.run(connect(self.url, Path("/nowhere"), 30.0))
         self.raw = self.backend.client
         ring = CountingRing()
         self.engines = [

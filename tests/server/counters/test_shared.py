@@ -47,7 +47,7 @@ def workers(tmp_path: Path) -> Iterator[Workers]:
         ready = str(tmp_path / f"ready{n}")
         processes.append(_SPAWN.Process(target=_work, args=(tmp_path / "run", 10 * n, ready)))
         processes[-1].start()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while len([*tmp_path.glob("ready*")]) < 3:
         assert time.monotonic() < deadline, "workers did not start"
         time.sleep(0.01)

@@ -11,6 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from tests.support.clock import noon_zone
 from tests.support.serving import Serving
 
 PHONE, NAME = "010-1234-5678", "홍길동"
@@ -100,7 +101,8 @@ def shop_on(server: Serving) -> Iterator[Shop]:
 def open_shop(http: httpx2.Client, operator: httpx2.Client, **fields: Any) -> Iterator[Shop]:
     """Make a store with two lines, and a key for its hosts."""
     store = f"t-{secrets.token_hex(5)}"
-    body = {"id": store, "title": "Noodle Bar", "types": TYPES, "joins_per_hour": None, **fields}
+    given = {"types": TYPES, "joins_per_hour": None, "time_zone": noon_zone(), **fields}
+    body = {"id": store, "title": "Noodle Bar", **given}
     made = operator.post("/v1/stores", json=body)
     assert 201 == made.status_code, made.text
     path = f"/v1/stores/{store}"

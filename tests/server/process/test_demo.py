@@ -13,7 +13,7 @@ from tests.support.counts import count
 from tests.support.servers import wait_for
 from tests.support.serving import Serving, end, launch
 
-WITHIN_S = 90
+WITHIN_S = 300
 
 
 @pytest.fixture(scope="module")

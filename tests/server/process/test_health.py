@@ -70,8 +70,8 @@ def test_a_backend_that_is_away_takes_nobody_out_of_service(tmp_path: Path) -> N
 
 def test_a_draining_server_is_not_ready(tmp_path: Path) -> None:
     """After SIGTERM it keeps answering for `drain_s`, and `/readyz` says that it drains."""
-    with serving(tmp_path, drain_s=3) as server:
+    with serving(tmp_path, drain_s=60) as server:
         server.process.send_signal(signal.SIGTERM)
         eventually(server, 503, ["draining"])
         assert 200 == httpx2.get(f"{server.base}/healthz").status_code
-        server.process.wait(20)
+        assert 0 == server.stop()  # a second signal ends the drain

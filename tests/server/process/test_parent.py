@@ -141,7 +141,7 @@ async def test_sigterm_drains(tmp_path: Path) -> None:
 
     The workers get the signal too, as from a supervisor that signals the whole group.
     """
-    drain_s = 4.0
+    drain_s = 8.0  # a busy machine must ask all this meanwhile
     with serving(tmp_path, drain_s=drain_s) as server:
         make_room(server)
         async with streams(server, 5) as opened:
@@ -172,7 +172,7 @@ async def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
             server.process.send_signal(signal.SIGTERM)
             await asyncio.to_thread(wait_for, lambda: not server.ready(), "not ready")
             server.process.send_signal(signal.SIGTERM)
-            assert 0 == await asyncio.to_thread(server.process.wait, 8)
+            assert 0 == await asyncio.to_thread(server.process.wait, 40)  # of the 60
         wait_for(lambda: not any(map(alive, family)), "the end of the family")
 
 
@@ -282,7 +282,7 @@ def test_tls_and_ctrl_c(tmp_path: Path) -> None:
         older.close()
         for pid in (server.process.pid, *server.workers):  # a terminal signals the whole group
             os.kill(pid, signal.SIGINT)
-        assert 0 == server.process.wait(10)
+        assert 0 == server.process.wait(40)  # of the 60
         assert "Traceback" not in server.said()
     finally:
         end(server)

@@ -76,13 +76,13 @@ async def test_near_and_called_once_each(
         await subscribe(engine, service, room, person.id)
     await look(watches, room)
     await look(watches, room)
-    assert [f"/{near.id}"] == [delivery.path for delivery in service.got]
+    assert [f"/{near.id}"] == [delivery.path for delivery in service.messages]
     clock.step(60)
     await advance_all(engine, room)
     await look(watches, room)
     await look(watches, room)
-    assert [f"/{near.id}"] * 2 == [delivery.path for delivery in service.got]
-    assert 1 == len({delivery.headers["topic"] for delivery in service.got})
+    assert [f"/{near.id}"] * 2 == [delivery.path for delivery in service.messages]
+    assert 1 == len({delivery.headers["topic"] for delivery in service.messages})
 
 
 @pytest.mark.attack
@@ -117,7 +117,7 @@ async def test_an_ended_subscription_is_dropped(
     service.answers = [(status, "")]
     await look(watches, room)
     assert [] == [page async for page in engine.push_subscriptions.subscribers(room)]
-    assert 1 == len(service.got)
+    assert 1 == len(service.messages)
 
 
 async def test_who_is_gone_is_forgotten(

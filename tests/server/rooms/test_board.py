@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import AsyncIterator
 
 import pytest
@@ -24,9 +25,9 @@ async def engine(valkey: Backend, clock: Clock) -> AsyncIterator[Engine]:
 
 
 @pytest.fixture
-def room(clock: Clock) -> str:
+def room() -> str:
     """Return a room name that no other test has."""
-    return f"board-{id(clock)}"
+    return f"board-{secrets.token_hex(6)}"
 
 
 async def test_many_share_the_making(engine: Engine, room: str) -> None:

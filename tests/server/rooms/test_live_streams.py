@@ -159,7 +159,7 @@ async def test_streams_are_bounded(served: Serving) -> None:
             (await opened("192.0.2.3")).status,
         )
         assert IN_ALL == metric(scrape(served.port), "waitroom_streams_open")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while metric(scrape(served.port), "waitroom_streams_open"):  # noqa: ASYNC110 - another process
             await asyncio.sleep(0.05)
     async with live(served.port, path, {"X-Forwarded-For": "192.0.2.1"}) as stream:
@@ -175,11 +175,13 @@ async def test_streams_share_one_loop(served: Serving) -> None:
         for stream in streams:
             await stream.until("ticket", state="waiting")
         began, before = time.monotonic(), _polls(served)
-        await asyncio.sleep(4)  # everybody near the front is polled at least once
-        calls, items = (new - old for new, old in zip(_polls(served), before, strict=True))
+        calls, items = 0.0, 0.0
+        async with asyncio.timeout(60):  # within 4 s, unless the server is held up
+            while items < PER_ADDRESS / 2 or time.monotonic() - began < 4:
+                await asyncio.sleep(0.2)
+                calls, items = (new - old for new, old in zip(_polls(served), before, strict=True))
         assert calls <= (time.monotonic() - began) / live_streams.LOOK_S + 1
-        assert items >= PER_ADDRESS / 2, "they are polled for their holders"
-        assert items >= 1.5 * calls, "and together"
+        assert items >= 1.5 * calls, "they are polled for their holders, and together"
 
 
 def _polls(server: Serving) -> tuple[float, float]:
@@ -247,4 +249,4 @@ async def test_sigterm_sends_them_elsewhere(served: Serving) -> None:
         assert {None} == {await stream.next() for stream in streams}
         pauses = {event.retry_ms for event in events}
         assert len(pauses) > 1, "all would come back at once"
-    assert 0 == await asyncio.to_thread(served.process.wait, 15)
+    assert 0 == await asyncio.to_thread(served.process.wait, 60)

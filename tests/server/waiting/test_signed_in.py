@@ -56,6 +56,11 @@ def send_again(
     return client.post(f"/rooms/{room}/claim", data=fields, headers=headers)
 
 
+def forged(claim: str) -> str:
+    """Return a claim with another last letter, which one in 16 has by chance."""
+    return claim[:-1] + ("A" if claim[-1] != "A" else "Q")
+
+
 def my_id(client: httpx2.Client, room: str) -> str:
     """Return the id of the ticket that a browser holds."""
     view = client.get(f"/v1/rooms/{room}/tickets/me").json()
@@ -157,7 +162,7 @@ def test_claims_that_do_not_count(
         "used": claim_of(room),
         "expired": claim_of(room, late_s=46),
         "another room": claim_of(served.new_room()),
-        "forged": claim_of(room)[:-1] + "A",
+        "forged": forged(claim_of(room)),
         "empty": "",
     }[bad]
     if bad == "used":
@@ -263,11 +268,12 @@ def test_an_api_join_with_a_bad_claim(
     path = f"/v1/rooms/{room}/tickets"
     if bad == "used":
         assert 201 == browser.post(path, json={"claim": claim}).status_code
-    waiting = browser.get(f"/v1/rooms/{room}").json()["waiting"]
     with httpx2.Client(base_url=served.base) as thief:
         refused = thief.post(path, json={"claim": claim})
     assert (403, "claim_refused") == (refused.status_code, refused.json()["code"])
-    assert waiting == browser.get(f"/v1/rooms/{room}").json()["waiting"]
+    with served.operator() as operator:  # the public number may be a second old
+        stats = operator.get(f"/v1/admin/rooms/{room}/stats").json()
+    assert int(bad == "used") == stats["waiting"]
 
 
 def test_an_account_is_found_by_its_user(
