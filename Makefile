@@ -44,7 +44,8 @@ $(RUNS): pyproject.toml constraints.txt
 	@touch $(RUNS)
 
 # The operator page is live by a script in TypeScript. Without npm, or if npm fails, there is the page without it: no reason
-# not to start.
+# not to start. The packages that it is built from are installed in a folder of their own: here npm would look up the linters
+# too, and a newcomer wait for that.
 ARE_BUILT := import sys; from waitroom.server.http.assets import are_built; sys.exit(not are_built())
 define scripts
 	@if $(BIN)/python -c "$(ARE_BUILT)"; then :; \
@@ -52,8 +53,10 @@ define scripts
 		echo "npm is not installed, so the operator page is not live, but has to be loaded again (Debian: apt install npm)"; \
 	else \
 		echo "building the scripts of the pages"; \
-		{ [ -e $(MODULES) ] || npm install --omit=dev --no-audit --no-fund --loglevel=error; } && npm run --silent assets \
-			|| echo "they could not be built, so the operator page is not live, but has to be loaded again"; \
+		{ [ -e node_modules/esbuild ] || { mkdir -p build/pages node_modules \
+			&& npm pkg get name dependencies >build/pages/package.json \
+			&& npm install --prefix build/pages --no-audit --no-fund --loglevel=error && cp -r build/pages/node_modules/. node_modules; }; } \
+		&& npm run --silent assets || echo "they could not be built, so the operator page is not live, but has to be loaded again"; \
 	fi
 endef
 
