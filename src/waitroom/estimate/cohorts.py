@@ -40,6 +40,7 @@ def divided(counts: Counts, odds: Sequence[Sequence[float]]) -> Seen:
     stood = [0.0] * lengths
     went = [[0.0] * lengths for _ in odds]
     likely = [list(reversed(each[:lengths])) for each in odds]
+    highest = [list(accumulate(each[:lengths], max)) for each in odds]
     for at, came in enumerate(counts.came):
         line.append(came)
         if counts.taken:
@@ -49,7 +50,8 @@ def divided(counts: Counts, odds: Sequence[Sequence[float]]) -> Seen:
         stood[oldest:] = map(add, stood[oldest:], there)
         for way, numbers in enumerate(counts.went):
             if numbers[at]:
-                gone = _share(there, likely[way][oldest:], numbers[at])
+                most = highest[way][len(there) - 1]
+                gone = _share(there, likely[way][oldest:], most, numbers[at])
                 there = list(map(sub, there, gone))
                 went[way][oldest:] = map(add, went[way][oldest:], gone)
         line[head:] = there
@@ -69,18 +71,26 @@ def _take(line: list[float], head: int, number: float) -> int:
     return head
 
 
-def _share(there: list[float], likely: Sequence[float], number: float) -> list[float]:
-    """Divide a number of people among cohorts, none of which can lose more than it has."""
+def _share(there: list[float], likely: Sequence[float], most: float, number: float) -> list[float]:
+    """Divide a number of people among cohorts, none of which can lose more than it has.
+
+    `most` is the highest of how `likely` they are.
+    """
     shares = list(map(mul, there, likely))
     whole = sum(shares)
-    if 0 < number * max(likely) <= whole:
-        return [number / whole * share for share in shares]
+    if 0 < number * most <= whole:
+        part = number / whole
+        return [part * share for share in shares]
     if whole <= 0:
         whole, shares = sum(there), there
     if whole <= 0:
         return [0.0] * len(there)
     part = number / whole
-    gone = [min(people, part * share) for people, share in zip(there, shares, strict=True)]
+    # Not by `min`: this is done for every cohort of every bin, and its call would be half of it.
+    wanted = [part * share for share in shares]
+    gone = [
+        people if people < share else share for people, share in zip(there, wanted, strict=True)
+    ]
     missing = number - sum(gone)
     left = sum(there) - sum(gone)
     if missing > 1e-6 and left > 1e-6:

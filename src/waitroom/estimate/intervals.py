@@ -118,5 +118,6 @@ def _span(a: Sample, b: Sample, seconds: float, capacity: float, per_minute: flo
         (occupied_a + occupied_b) / 2,
         a.waiting > 0 and b.waiting > 0,
         occupied_a < capacity and occupied_b < capacity,
-        all(each.mode is None or each.per_minute == per_minute for each in (a, b)),
+        (a.mode is None or a.per_minute == per_minute)
+        and (b.mode is None or b.per_minute == per_minute),
     )
