@@ -86,7 +86,7 @@ def _share(there: list[float], likely: Sequence[float], most: float, number: flo
     if whole <= 0:
         return [0.0] * len(there)
     part = number / whole
-    # Not by `min`: this is done for every cohort of every bin, and its call would be half of it.
+    # Not by `min`: it would be a call for every cohort of every bin.
     wanted = [part * share for share in shares]
     gone = [
         people if people < share else share for people, share in zip(there, wanted, strict=True)
