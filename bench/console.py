@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import sys
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator
@@ -26,7 +25,7 @@ import waitroom
 from bench.fill import Advance, fill_room, let_join, step_for
 from bench.report import Figures, Line, Reporter, percentile
 from bench.rig import versions
-from bench.web import cores, wrk
+from bench.web import cores, needs, wrk
 from bench.web.ground import Ground, ground
 from bench.web.line_up import ADMIN_KEY, ours
 from waitroom.models import State
@@ -201,10 +200,7 @@ class Console:
 
 def main() -> None:
     """Measure and report."""
-    if not wrk.installed():
-        sys.exit(wrk.MISSING)
-    if not cores.can_pin():
-        sys.exit("this needs Linux: elsewhere a server cannot be held on one core")
+    needs.check()
     reporter, scale = Reporter(), Scale.from_environment()
     figures, facts = uvloop.run(measure(scale, reporter))
     title = f"the operator page: {scale.rooms} rooms, {scale.waiting:,} waiting, full polling load"

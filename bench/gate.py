@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import platform
 import statistics
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ import uvloop
 
 import waitroom
 from bench.report import Figures, Line, Reporter
-from bench.web import cores, wrk
+from bench.web import cores, needs, wrk
 from bench.web.ground import Ground, ground
 from bench.web.hello import ROOM, gated
 from bench.web.line_up import GRANIAN, ours
@@ -207,10 +206,7 @@ async def measure(scale: Scale, reporter: Reporter) -> tuple[Figures, dict[str, 
 
 def main() -> None:
     """Measure and report."""
-    if not wrk.installed():
-        sys.exit(wrk.MISSING)
-    if not cores.can_pin():
-        sys.exit("this needs Linux: elsewhere a server cannot be held on one core")
+    needs.check()
     reporter = Reporter()
     figures, facts = uvloop.run(measure(Scale.from_environment(), reporter))
     reporter.show(f"a gate, {VISITORS} visitors, offline", LINES, figures)

@@ -10,7 +10,6 @@ the same core; wrk and the backend share another. Only a temporary folder is use
 from __future__ import annotations
 
 import platform
-import sys
 from importlib.metadata import version
 from typing import Any
 
@@ -19,7 +18,7 @@ import uvloop
 import waitroom
 from bench.report import Figures
 from bench.rig import versions
-from bench.web import cores, wrk
+from bench.web import cores, needs, wrk
 from bench.web.ground import Ground, fill_handrolled, fill_waiting, ground
 from bench.web.line_up import line_up, ours
 from bench.web.report import HttpReporter
@@ -84,10 +83,7 @@ async def _loads(
 
 def main() -> None:
     """Measure and report."""
-    if not wrk.installed():
-        sys.exit(wrk.MISSING)
-    if not cores.can_pin():
-        sys.exit("this needs Linux: elsewhere a server cannot be held on one core")
+    needs.check()
     reporter = HttpReporter()
     reporter.finish(*uvloop.run(measure(Scale.from_environment(), reporter)))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import sys
 from importlib.metadata import version
 
 import uvloop
@@ -13,7 +12,7 @@ from bench.fair import accounts, challenges, codes, phone
 from bench.fair.scale import Scale
 from bench.report import Figures, Reporter
 from bench.rig import versions
-from bench.web import cores, wrk
+from bench.web import cores, needs
 from bench.web.ground import ground
 from bench.web.line_up import ours
 from waitroom.server.challenges.price import CEILING, COST, FLOOR
@@ -51,10 +50,7 @@ async def measure(scale: Scale, reporter: Reporter) -> tuple[Figures, dict[str, 
 
 def main() -> None:
     """Measure and report."""
-    if not wrk.installed():
-        sys.exit(wrk.MISSING)
-    if not cores.can_pin():
-        sys.exit("this needs Linux: elsewhere a server cannot be held on one core")
+    needs.check()
     reporter = Reporter()
     figures, facts = uvloop.run(measure(Scale.from_environment(), reporter))
     lines = [line for part in (*PARTS, codes, accounts) for line in part.LINES]
