@@ -13,26 +13,20 @@ from collections.abc import Callable
 
 from waitroom.engine import Engine, Pipeline
 from waitroom.errors import Refused
-from waitroom.models import Event, Mode, Policy, Reason, Sample, Stats
+from waitroom.models import Mode, Policy, Sample, Stats
 from waitroom.rehearsal.accuracy import EVERY_S, Watch
 from waitroom.rehearsal.behaviour import ROOM, Acts, Clock
 from waitroom.rehearsal.crowd import AWAY, NO_SHOW, SILENT, Act, Crowd, Where
+from waitroom.rehearsal.hearing import Hearing
 from waitroom.rehearsal.scenario import Change, Fault, Origin, Scenario
 from waitroom.report.plots import Moment
-from waitroom.report.promises import Called, Promises, calls_now
+from waitroom.report.promises import Promises, calls_now
 
 SAMPLE_S = 5.0
 KEPT_SAMPLES = 720
 LONG_LINE = 50_000
 _MOST_EVENTS = 10_000
 _RETRY_S = {Act.POLL: 10.0, Act.ENTER: 5.0}
-_WHERE_ENDED = {
-    Reason.FINISHED: Where.FINISHED,
-    Reason.EXPIRED: Where.EXPIRED,
-    Reason.NO_SHOW: Where.NO_SHOW,
-    Reason.LEFT: Where.GAVE_UP,
-    Reason.KICKED: Where.NO_SHOW,
-}
 _SERVED = (Where.CALLED, Where.INSIDE)
 _HERE = (*_SERVED, Where.WAITING, Where.DROPPED)
 
@@ -58,12 +52,12 @@ class Stage:
         self.origin_over_s = 0.0
         self._acts = Acts(scenario, pipeline, crowd, self.promises, rng)
         self._acts.read_events = self._read_events
+        self._hearing = Hearing(crowd, self.promises, self._acts)
         self._engine, self._pipeline = engine, pipeline
         self._clock, self._rng = clock, rng
         self._samples: deque[Sample] = deque(maxlen=KEPT_SAMPLES)
         self._waiting = self._alive_ms = self._hold_ms = 0
         self._sample_at = self._ask_at = self._host_at = 0.0
-        self._by_hand = False
         self._cursor = ""
         todo: list[Change | Fault | Origin] = [*scenario.origin, *scenario.changes]
         todo += scenario.faults
@@ -93,7 +87,7 @@ class Stage:
         await self._advance()
         hosted = await self._host()
         await self._read_events()
-        self._judge_suspects()
+        self._hearing.judge_suspects(self._clock.now_ms)
         now_ms = self._clock.now_ms
         calls = hosted or calls_now(self.policy, now_ms, self._hold_ms)
         self.promises.after_step(now_ms, self._waiting, calls)
@@ -169,14 +163,14 @@ class Stage:
 
     async def _admit(self, number: int) -> None:
         await self._read_events()
-        self._by_hand = True
+        self._hearing.by_hand = True
         try:
             await self._engine.admit(ROOM, number)
         except Refused:  # no room, or held: a host sees that, and tries again later
             return
         finally:
             await self._read_events()
-            self._by_hand = False
+            self._hearing.by_hand = False
         self._waiting = (await self._engine.stats(ROOM)).waiting
 
     async def _host(self) -> bool:
@@ -232,74 +226,9 @@ class Stage:
             page = await self._engine.events(ROOM, self._cursor, _MOST_EVENTS)
             self._cursor = page.cursor
             for event in page.events:
-                self._hear(event)
+                self._hearing.hear(event)
             if len(page.events) < _MOST_EVENTS:
                 return
-
-    def _hear(self, event: Event) -> None:
-        people, at_ms = [int(id_) for id_ in event.ids], event.at_us // 1000
-        if event.kind == "called":
-            self._hear_called(people, at_ms)
-        elif event.kind == "entered":
-            for person in people:
-                self.crowd.move(person, Where.INSIDE)
-                self.promises.on_entered(person, at_ms)
-        elif event.kind == "ended" and event.reason is not None:
-            self._hear_ended(people, at_ms, event.reason)
-
-    def _hear_called(self, people: list[int], at_ms: int) -> None:
-        crowd, direct = self.crowd, self._acts.direct
-        for person in people:
-            crowd.move(person, Where.CALLED)
-            crowd.called_ms[person] = at_ms
-        places = [crowd.place[person] for person in people]
-        event = Called(at_ms, people, people[0] in direct, self._by_hand)
-        direct.difference_update(people)
-        self.promises.on_called(event, places)
-        self._acts.react(people)
-
-    def _hear_ended(self, people: list[int], at_ms: int, reason: Reason) -> None:
-        self.promises.on_ended(people, at_ms, reason)
-        crowd = self.crowd
-        for person in people:
-            crowd.sids.pop(person, None)
-            if reason is not Reason.ABANDONED:
-                crowd.move(person, _WHERE_ENDED[reason])
-                continue
-            self._check_silence(person, at_ms)
-            silent = crowd.habits[person] & SILENT
-            crowd.move(person, Where.GAVE_UP if silent else Where.DROPPED)
-
-    def _check_silence(self, person: int, at_ms: int) -> None:
-        """Check that nobody is dropped who was seen within `presence_s`."""
-        policy, crowd = self.policy, self.crowd
-        silent_s = (at_ms - crowd.seen_ms[person]) / 1000
-        old_s = (at_ms - crowd.joined_ms[person]) / 1000
-        if policy.presence_s is not None and silent_s > policy.presence_s:
-            return
-        if policy.ticket_ttl_s is not None and old_s > policy.ticket_ttl_s:
-            return
-        broken = f"person {person} was dropped as absent, seen {silent_s:g} s before"
-        self.promises.nobody_lost.breaks(at_ms, broken)
-
-    def _judge_suspects(self) -> None:
-        """Check that the events explain why somebody's ticket was unknown to the room."""
-        crowd, acts = self.crowd, self._acts
-        for person, word in acts.suspects:
-            where = crowd.where[person]
-            if where == Where.DROPPED or (where == Where.CALLED and person in acts.sent_back):
-                acts.sent_back.discard(person)
-                crowd.move(person, Where.MISSED)
-            elif where == Where.WAITING or (
-                where == Where.CALLED and person in self.promises.called
-            ):
-                broken = f"person {person} waited in good order and was told {word!r}"
-                self.promises.nobody_lost.breaks(self._clock.now_ms, broken)
-                crowd.move(person, Where.LOST)
-                self.promises.called.pop(person, None)
-            elif where == Where.CALLED:
-                crowd.move(person, Where.NO_SHOW)
-        acts.suspects.clear()
 
     # What is noted --------------------------------------------------------------------------
 
@@ -349,7 +278,7 @@ class Stage:
         await self._acts.poll(left)
         await self._acts.positions([])
         await self._read_events()
-        self._judge_suspects()
+        self._hearing.judge_suspects(self._clock.now_ms)
         stats, counts = await self._engine.stats(ROOM), self.crowd.counts
         in_room = (stats.waiting, stats.called + stats.inside)
         known = (counts[Where.WAITING], len(self.promises.called) + len(self.promises.inside))
