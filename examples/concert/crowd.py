@@ -42,7 +42,9 @@ class Shared(httpx2.AsyncBaseTransport):
     """Connections that many clients share, each with its own cookies."""
 
     def __init__(self, connections: int = 100) -> None:
-        limits = httpx2.Limits(max_connections=connections)
+        # Shorter than servers keep an idle connection (uvicorn: 5 s), or one may be closed just
+        # when the next request is on its way.
+        limits = httpx2.Limits(max_connections=connections, keepalive_expiry=2)
         self._real = httpx2.AsyncHTTPTransport(verify=False, limits=limits)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:

@@ -19,7 +19,16 @@ from waitroom.gates.asgi import WaitroomGate
 def running(app: Any, port: int = 0, lifespan: Literal["on", "off"] = "on") -> Iterator[int]:
     """Run an ASGI app; return its port, which is free unless given."""
     quiet = uvicorn.Config(
-        app, HOST, port, log_level="critical", lifespan=lifespan, ws="none", loop="asyncio"
+        app,
+        HOST,
+        port,
+        log_level="critical",
+        lifespan=lifespan,
+        ws="none",
+        loop="asyncio",
+        # Clients keep idle connections for 5 s, as uvicorn does: it might close one just when they
+        # send the next request.
+        timeout_keep_alive=60,
     )
     server = uvicorn.Server(quiet)
     thread = threading.Thread(target=server.run, daemon=True)
