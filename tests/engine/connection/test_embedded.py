@@ -138,7 +138,7 @@ async def test_a_stop_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 async def test_a_killed_server_comes_back(tmp_path: Path) -> None:
-    """After `kill -9` of the server, clients are answered within 5 s and the data is there."""
+    """After `kill -9` of the server the data is there; the quickest of three answers within 5 s."""
     async with EmbeddedServer(tmp_path) as server:
         await write(server.url, "k", "v")
         took = []
